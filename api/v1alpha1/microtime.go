@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // MicroTime is a moment in UTC with exactly six decimals of a second. The
 // schema insists on them, because Go's decoder does: one hand-edited status in
@@ -12,4 +16,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:MaxLength=27
 type MicroTime struct {
 	metav1.MicroTime `json:",inline"`
+}
+
+// NewMicroTime is t, cut to microseconds in UTC as it will be read back.
+func NewMicroTime(t time.Time) *MicroTime {
+	return &MicroTime{MicroTime: metav1.NewMicroTime(t.UTC().Truncate(time.Microsecond))}
 }
