@@ -174,7 +174,7 @@ type BatchCallStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=tb,categories=toolcall
+// +kubebuilder:resource:shortName=tb
 // +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.spec.mode`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Done",type=string,JSONPath=`.status.progress`

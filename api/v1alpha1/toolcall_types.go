@@ -142,15 +142,18 @@ type ToolCallStatus struct {
 	// +optional
 	Result *CallResult `json:"result,omitempty"`
 
-	// startTime is when the operator took up the call.
+	// startTime is when the first attempt was submitted.
 	// +optional
 	StartTime *MicroTime `json:"startTime,omitempty"`
 
-	// completionTime is when the verdict was reached.
+	// completionTime is when the call ended: when the tool did, as far as that is
+	// known, else when the verdict was reached.
 	// +optional
 	CompletionTime *MicroTime `json:"completionTime,omitempty"`
 
-	// duration is completionTime less startTime.
+	// duration is how long the tool ran, to compare with the timeout. Of a tool
+	// that was over before it was seen to run, it is an upper bound. Set at the
+	// end; absent if the tool never ran.
 	// +optional
 	Duration Duration `json:"duration,omitempty"`
 }
@@ -293,7 +296,7 @@ type CallResult struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=tc,categories=toolcall
+// +kubebuilder:resource:shortName=tc
 // +kubebuilder:printcolumn:name="Tool",type=string,JSONPath=`.spec.template.spec.containers[0].name`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.error.reason`

@@ -49,7 +49,7 @@ func finished(c *v1alpha1.ToolCall, s call.State, d call.Decision, result *v1alp
 	}
 	if !d.StartedAt.IsZero() {
 		recordStarted(c, s)
-		c.Status.Duration = deadline.Format(max(d.EndedAt.Sub(d.StartedAt), time.Millisecond))
+		c.Status.Duration = deadline.Format(max(d.Ran, time.Millisecond))
 	}
 	if n := len(c.Status.Attempts); n > 0 {
 		c.Status.Attempts[n-1].Reason = v.Reason
@@ -84,9 +84,7 @@ func circumstances(tool string, s call.State, d call.Decision) outcome.Circumsta
 		Tool:         tool,
 		Resolved:     deadline.Resolved{Timeout: s.Plan.Timeout, Source: s.Plan.Source},
 		StartTimeout: s.Plan.StartTimeout,
-	}
-	if !d.StartedAt.IsZero() {
-		facts.Ran = d.EndedAt.Sub(d.StartedAt)
+		Ran:          d.Ran,
 	}
 	if s.Pod != nil {
 		facts.ExitCode = s.Pod.Tool.ExitCode

@@ -70,6 +70,8 @@ type Decision struct {
 	DeadlineAt time.Time
 	// EndedAt is when the call ended, with Finish.
 	EndedAt time.Time
+	// Ran is how long the tool ran, with Finish; zero if it never started.
+	Ran time.Duration
 	// Backstop is the activeDeadlineSeconds to set with Tighten.
 	Backstop *int64
 	// WakeAt is when to look again if nothing changes; zero for never. It is set
@@ -189,7 +191,21 @@ func finish(s State, d Decision, verdict *outcome.Verdict) Decision {
 	if s.Pod != nil && s.Pod.Tool.Ended() {
 		d.EndedAt = deadline.EndedAt(s.Now, s.Pod.Tool.FinishedAt)
 	}
+	d.Ran = ran(s, d)
 	return d
+}
+
+// ran is how long the tool ran. Of a tool that was over before it was seen to
+// run, only an upper bound is known: from its submission.
+func ran(s State, d Decision) time.Duration {
+	switch {
+	case d.StartedAt.IsZero():
+		return 0
+	case s.recordedStart() || !s.Pod.Tool.Ended():
+		return d.EndedAt.Sub(d.StartedAt)
+	default:
+		return min(d.EndedAt.Sub(s.Plan.SubmittedAt), deadline.AtMost(s.Pod.Tool.StartedAt, s.Pod.Tool.FinishedAt))
+	}
 }
 
 func tooLarge(size int) *outcome.Verdict {

@@ -20,6 +20,12 @@ func EndedAt(seen, kubelet time.Time) time.Time {
 	return earlier(seen, kubelet.Add(kubeletResolution))
 }
 
+// AtMost is the longest that a tool can have run whose start and end the
+// kubelet reports.
+func AtMost(kubeletStart, kubeletEnd time.Time) time.Duration {
+	return kubeletEnd.Sub(kubeletStart) + kubeletResolution
+}
+
 // At is startedAt + timeout, or the zero time if there is no limit.
 func At(startedAt time.Time, timeout time.Duration) time.Time {
 	if timeout == 0 {
