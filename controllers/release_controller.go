@@ -50,7 +50,7 @@ func (r *ReleaseReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 		return ctrl.Result{}, err
 	}
 	if c, err = r.keepOutput(ctx, c, pods); err != nil {
-		return ctrl.Result{}, fmt.Errorf("output: %w", err)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if err := r.deleteJob(ctx, c); err != nil {
 		return ctrl.Result{}, err
@@ -73,7 +73,10 @@ func (r *ReleaseReconciler) keepOutput(ctx context.Context, c *v1alpha1.ToolCall
 			after.Status.Result = readOutput(ctx, r.Logs, c.Namespace, observe.Pod(&pods[i], ""), output.EvidenceTimeout)
 		}
 	}
-	return after, patchStatus(ctx, r.Client, c, after)
+	if err := patchStatus(ctx, r.Client, c, after); err != nil {
+		return c, fmt.Errorf("output: %w", err)
+	}
+	return after, nil
 }
 
 // deleteJob comes before the pods, so that none is replaced. It names the

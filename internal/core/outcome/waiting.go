@@ -2,6 +2,7 @@ package outcome
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -27,7 +28,7 @@ func WaitsFor(p *Pod) Wait {
 	case p.Unschedulable != "":
 		return Wait{Reason: "Unschedulable", Message: OneLine(p.Unschedulable), Notable: true}
 	case blocked(p.Tool):
-		return Wait{Reason: p.Tool.Reason, Message: describe(p.Tool), Notable: true}
+		return Wait{Reason: conditionReason(p.Tool.Reason), Message: describe(p.Tool), Notable: true}
 	case p.Initializing != "":
 		return Wait{Reason: "PodInitializing", Message: fmt.Sprintf("init container %s has not finished", p.Initializing)}
 	case p.Node == "":
@@ -35,6 +36,18 @@ func WaitsFor(p *Pod) Wait {
 	default:
 		return Wait{Reason: v1alpha1.ReasonPodPending, Message: "the pod's containers are being created"}
 	}
+}
+
+// legalReason is what the API accepts as the reason of a condition.
+var legalReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+// conditionReason is a container's reason, if it can be one of a condition:
+// runtimes are free to write what they like.
+func conditionReason(reason string) string {
+	if legalReason.MatchString(reason) {
+		return reason
+	}
+	return v1alpha1.ReasonPodPending
 }
 
 // describe says in one line what state a container is in.
