@@ -86,7 +86,7 @@ func Decide(s State) Decision {
 		return Decision{Action: Wait}
 	case s.SpecBytes > MaxSpecBytes:
 		return finish(s, Decision{}, tooLarge(s.SpecBytes))
-	case s.Refusal != nil:
+	case s.Refusal != nil && !s.Submitted:
 		return finish(s, Decision{}, s.Refusal)
 	case !s.Submitted && s.Job == nil && s.Pod == nil:
 		return Decision{Action: Submit}
@@ -112,7 +112,7 @@ func clocks(s State) Decision {
 	d := Decision{Action: Wait}
 	switch {
 	case s.recordedStart():
-		d.StartedAt = s.Call.Status.Deadline.StartedAt.Time
+		return recordedClock(s.Call.Status.Deadline)
 	case s.Pod != nil && s.Pod.Tool.Started():
 		d.StartedAt = deadline.StartedAt(s.Now, s.Pod.Tool.StartedAt)
 	default:
@@ -121,6 +121,15 @@ func clocks(s State) Decision {
 	}
 	d.DeadlineAt = deadline.At(d.StartedAt, s.Plan.Timeout)
 	d.WakeAt = d.DeadlineAt
+	return d
+}
+
+// recordedClock is the run clock of the status: what was recorded does not move.
+func recordedClock(clock *v1alpha1.CallDeadline) Decision {
+	d := Decision{Action: Wait, StartedAt: clock.StartedAt.Time}
+	if clock.DeadlineAt != nil {
+		d.DeadlineAt, d.WakeAt = clock.DeadlineAt.Time, clock.DeadlineAt.Time
+	}
 	return d
 }
 

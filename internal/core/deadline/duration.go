@@ -3,7 +3,6 @@ package deadline
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -53,5 +52,9 @@ func ceilMilliseconds(d time.Duration) int64 {
 	if d <= 0 {
 		return 0
 	}
-	return int64(math.Ceil(float64(d) / float64(time.Millisecond)))
+	ms := d.Milliseconds()
+	if d%time.Millisecond > 0 {
+		ms++
+	}
+	return ms
 }

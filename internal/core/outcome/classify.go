@@ -74,13 +74,15 @@ func toolEnded(a Attempt) *Verdict {
 	if a.Pod.endedFromOutside() {
 		return nil
 	}
+	// A pod with other containers lives on, and one without its Job stays.
+	forced := a.Pod.OthersAlive || a.Job == nil
 	switch {
 	case tool.ExitCode == 0:
-		return &Verdict{Reason: v1alpha1.ReasonSucceeded, Forced: a.Pod.OthersAlive}
+		return &Verdict{Reason: v1alpha1.ReasonSucceeded, Forced: forced}
 	case tool.Reason == "OOMKilled":
-		return &Verdict{Kind: v1alpha1.KindError, Reason: v1alpha1.ReasonOOMKilled, Effect: v1alpha1.EffectUnknown, Forced: a.Pod.OthersAlive}
+		return &Verdict{Kind: v1alpha1.KindError, Reason: v1alpha1.ReasonOOMKilled, Effect: v1alpha1.EffectUnknown, Forced: forced}
 	default:
-		return &Verdict{Kind: v1alpha1.KindError, Reason: v1alpha1.ReasonExitCode, Forced: a.Pod.OthersAlive}
+		return &Verdict{Kind: v1alpha1.KindError, Reason: v1alpha1.ReasonExitCode, Forced: forced}
 	}
 }
 
@@ -112,7 +114,7 @@ func (p *Pod) disruptedAt() time.Time {
 // neverBegan: the tool container, or one before it, failed without the tool
 // having run.
 func neverBegan(a Attempt) *Verdict {
-	if a.Pod == nil || a.Started || a.Pod.Disruption != nil || a.Pod.KubeletDeadline {
+	if a.Pod == nil || a.started() || a.Pod.Disruption != nil || a.Pod.KubeletDeadline {
 		return nil
 	}
 	tool := a.Pod.Tool
@@ -135,10 +137,14 @@ func kubeletDeadline(a Attempt) *Verdict {
 	return a.timeout()
 }
 
-// disrupted: something outside ended the pod, or is ending it.
+// disrupted: something outside ended the pod, or is ending it, and began to
+// before the deadline had passed.
 func disrupted(a Attempt) *Verdict {
 	if a.Pod == nil || a.Pod.Disruption == nil {
 		return nil
+	}
+	if !a.DeadlineAt.IsZero() && a.Pod.Disruption.At.After(a.DeadlineAt) {
+		return a.timeout()
 	}
 	return a.lost(a.Pod.Disruption.Reason, a.Pod.Disruption.Message)
 }
@@ -180,7 +186,7 @@ var unhealable = map[string]bool{
 
 // cannotStart: the tool container waits for something that can't come.
 func cannotStart(a Attempt) *Verdict {
-	if a.Pod == nil || a.Pod.Tool.State != Waiting || !unhealable[a.Pod.Tool.Reason] {
+	if a.Pod == nil || a.started() || a.Pod.Tool.State != Waiting || !unhealable[a.Pod.Tool.Reason] {
 		return nil
 	}
 	return a.startError(v1alpha1.ReasonStartFailed, describe(a.Pod.Tool))
@@ -234,7 +240,7 @@ func (a Attempt) effect() v1alpha1.EffectDisposition {
 		return v1alpha1.EffectNone // the Job never had a pod
 	case p == nil:
 		return v1alpha1.EffectUnknown
-	case p.Node == "" || !p.SandboxReady || p.Initializing != "" || blocked(p.Tool):
+	case p.Tool.NeverStarted() || p.Node == "" || !p.SandboxReady || p.Initializing != "" || blocked(p.Tool):
 		return v1alpha1.EffectNone
 	default:
 		return v1alpha1.EffectUnknown
