@@ -29,11 +29,17 @@ MAKEFLAGS += --no-print-directory
 # Nothing here needs C, and one setting for all keeps one set of compiled
 # packages.
 export CGO_ENABLED = 0
+# Colours are for terminals; ginkgo doesn't look.
+ifeq (,$(MAKE_TERMOUT))
+export GINKGO_NO_COLOR = yes
+endif
 
 LOCALCLUSTER := bin/localcluster
+DEPLOY := bin/deploy
+DEMO := bin/demo
 # Pinned in hack/tools/go.mod; Go keeps the linked tools in its build cache.
 tool = "$$(go -C $(CURDIR)/hack/tools tool -n $(1))"
-deploy = go run ./hack/deploy -cluster=$(CLUSTER) -image=$(IMG) -engine=$(CONTAINER_TOOL) -kind-cluster=$(KIND_CLUSTER)
+deploy = $(DEPLOY) -cluster=$(CLUSTER) -image=$(IMG) -engine=$(CONTAINER_TOOL) -kind-cluster=$(KIND_CLUSTER)
 
 .DEFAULT_GOAL := help
 
@@ -46,11 +52,11 @@ help: ## List the targets
 ##@ Try it
 
 .PHONY: demo
-demo: deploy ## Run four tool calls on a cluster and show their results (CLUSTER=local|kind|current)
-	@go run ./hack/demo -cluster=$(CLUSTER) -tool-image=$(TOOL_IMAGE)
+demo: deploy $(DEMO) ## Run four tool calls on a cluster and show their results (CLUSTER=local|kind|current)
+	@$(DEMO) -cluster=$(CLUSTER) -tool-image=$(TOOL_IMAGE)
 
 .PHONY: demo-down
-demo-down: $(if $(filter local,$(CLUSTER)),$(LOCALCLUSTER)) ## Remove all that the demo made
+demo-down: $(DEPLOY) $(if $(filter local,$(CLUSTER)),$(LOCALCLUSTER)) ## Remove all that the demo made
 	@$(deploy) purge
 
 .PHONY: cluster-up
@@ -131,15 +137,18 @@ uninstall: ## Remove the CRDs and all objects of their kinds, with kubectl
 	kubectl delete --ignore-not-found --kustomize config/crd
 
 .PHONY: deploy
-deploy: $(if $(filter local,$(CLUSTER)),$(LOCALCLUSTER)) ## Put the operator into a cluster (CLUSTER=local|kind|current)
+deploy: $(if $(filter local,$(CLUSTER)),$(LOCALCLUSTER)) $(DEPLOY) ## Put the operator into a cluster (CLUSTER=local|kind|current)
 	@$(deploy) up
 
 .PHONY: undeploy
-undeploy: ## Remove the operator, the CRDs and all objects of their kinds
+undeploy: $(DEPLOY) ## Remove the operator, the CRDs and all objects of their kinds
 	@$(deploy) down
 
 # go build decides what is up to date.
-.PHONY: $(LOCALCLUSTER)
-$(LOCALCLUSTER):
+.PHONY: $(LOCALCLUSTER) $(DEPLOY) $(DEMO)
+$(LOCALCLUSTER): folder = hack/localcluster
+$(DEPLOY): folder = hack/deploy
+$(DEMO): folder = hack/demo
+$(LOCALCLUSTER) $(DEPLOY) $(DEMO):
 	@test -e $@ || echo "Building $@…"
-	@go build -C hack/localcluster -o $(CURDIR)/$@ .
+	@go build -C $(folder) -o $(CURDIR)/$@ .

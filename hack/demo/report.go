@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"golang.org/x/term"
@@ -90,6 +91,13 @@ func firstLine(result *v1alpha1.CallResult, width int) string {
 		}
 	}
 	first, _, _ := strings.Cut(strings.TrimRight(output, "\n"), "\n")
+	// A tool's output must not steer the terminal.
+	first = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, first)
 	if runes := []rune(first); len(runes) > width {
 		first = string(runes[:width-1]) + "…"
 	}

@@ -35,7 +35,7 @@ func (o overlay) write(root string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parse the overlay: %w", err)
 	}
-	dir := filepath.Join(root, "bin", "deploy")
+	dir := filepath.Join(root, "bin", "overlay")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make the overlay: %w", err)
 	}
