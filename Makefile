@@ -76,6 +76,7 @@ generate: ## Generate the methods of the API types
 .PHONY: manifests
 manifests: ## Generate the CRDs and the operator's role
 	@$(call tool,controller-gen) crd:generateEmbeddedObjectMeta=true,maxDescLen=0 paths=./api/... output:crd:dir=config/crd/bases
+	@go run ./hack/crddefaults config/crd/bases/toolcall.dev_toolcalls.yaml
 	@$(call tool,controller-gen) rbac:roleName=toolcall-manager paths=./controllers/... paths=./cmd/... output:rbac:dir=config/rbac
 
 .PHONY: fmt

@@ -20,7 +20,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.maxParallel == oldSelf.maxParallel",message="spec.maxParallel is immutable: create a new ToolBatch"
 // +kubebuilder:validation:XValidation:rule="has(self.callTimeout) == has(oldSelf.callTimeout) && (!has(self.callTimeout) || self.callTimeout == oldSelf.callTimeout)",message="spec.callTimeout is immutable: create a new ToolBatch"
 // +kubebuilder:validation:XValidation:rule="self.calls == oldSelf.calls",message="spec.calls is immutable: create a new ToolBatch"
-// +kubebuilder:validation:XValidation:rule="self.calls.filter(c, has(c.name)).map(c, c.name).distinct().size() == self.calls.filter(c, has(c.name)).size()",message="spec.calls[].name must be unique in the batch"
+// +kubebuilder:validation:XValidation:rule="self.calls.transformMapEntry(i, c, has(c.name), {c.name: i}).size() >= 0",message="spec.calls[].name must be unique in the batch"
 type ToolBatchSpec struct {
 	// mode is Sequential or Concurrent.
 	// +optional
@@ -130,16 +130,22 @@ type ToolBatchStatus struct {
 // succeeded, failed and timedOut add up to total.
 type BatchCounts struct {
 	// total number of calls.
+	// +required
 	Total int32 `json:"total"`
 	// pending calls are not admitted yet.
+	// +required
 	Pending int32 `json:"pending"`
 	// active calls are admitted and have no result yet.
+	// +required
 	Active int32 `json:"active"`
 	// succeeded calls.
+	// +required
 	Succeeded int32 `json:"succeeded"`
 	// failed calls: those whose kind is Error.
+	// +required
 	Failed int32 `json:"failed"`
 	// timedOut calls.
+	// +required
 	TimedOut int32 `json:"timedOut"`
 }
 
@@ -184,7 +190,10 @@ type BatchCallStatus struct {
 // +kubebuilder:printcolumn:name="TimedOut",type=integer,priority=1,JSONPath=`.status.counts.timedOut`
 // +kubebuilder:printcolumn:name="Duration",type=string,priority=1,JSONPath=`.status.duration`
 type ToolBatch struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the object's metadata.
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// spec is what the batch asks for.

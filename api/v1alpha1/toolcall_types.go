@@ -308,7 +308,10 @@ type CallResult struct {
 // +kubebuilder:printcolumn:name="Effect",type=string,priority=1,JSONPath=`.status.effectDisposition`
 // +kubebuilder:printcolumn:name="Source",type=string,priority=1,JSONPath=`.status.deadline.source`
 type ToolCall struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the object's metadata.
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// spec is what the call asks for.
