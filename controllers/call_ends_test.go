@@ -41,10 +41,7 @@ var _ = Describe("A call ends", func() {
 	},
 		Entry("C4 when the tool succeeds", func(p *pod) { p.start().exit(0) }, succeeded()),
 		Entry("C4 when it succeeded before anyone saw it run", func(p *pod) {
-			p.schedule().change(func(obj *corev1.Pod) {
-				p.started(obj)
-				p.exited(obj, corev1.ContainerStateTerminated{})
-			})
+			p.schedule().change(p.startedAndExited)
 		}, succeeded()),
 		Entry("C13 when the tool fails, whatever it prints", func(p *pod) { p.prints("timed out").start().exit(3) },
 			failed(v1alpha1.ReasonExitCode, absent, "exit code 3")),

@@ -328,3 +328,9 @@ func setCondition(obj *corev1.Pod, kind corev1.PodConditionType, status corev1.C
 	}
 	obj.Status.Conditions = append(kept, corev1.PodCondition{Type: kind, Status: status, Reason: reason, LastTransitionTime: at})
 }
+
+// startedAndExited is a tool that was over between two looks of the kubelet.
+func (p *pod) startedAndExited(obj *corev1.Pod) {
+	p.started(obj)
+	p.exited(obj, corev1.ContainerStateTerminated{})
+}

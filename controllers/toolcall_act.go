@@ -87,20 +87,22 @@ func (r *ToolCallReconciler) takeUp(ctx context.Context, state *call.State, job 
 	return r.confirm(ctx, state)
 }
 
-// tighten lowers the kubelet's backstop to the deadline. The UID in the patch
-// keeps it off another pod of the same name.
+// tighten lowers the kubelet's backstop to the deadline, once: the cache may
+// not show it yet. The UID in the patch keeps it off another pod of the same name.
 func (r *ToolCallReconciler) tighten(ctx context.Context, state *call.State, d call.Decision) error {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: state.Call.Namespace, Name: state.Pod.Name}}
-	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"activeDeadlineSeconds":%d}}`, state.Pod.UID, *d.Backstop)
-	err := r.Client.Patch(ctx, pod, client.RawPatch(types.MergePatchType, patch), client.DisableReadYourWritesConsistency)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
-		// The pod is gone, or is lower already than the cache says.
-		err = nil
+	key, uid := client.ObjectKeyFromObject(state.Call), types.UID(state.Pod.UID)
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"activeDeadlineSeconds":%d}}`, uid, *d.Backstop)
+	if !r.submitted.has(key, uid, patch) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: state.Pod.Name}}
+		err := r.Client.Patch(ctx, pod, client.RawPatch(types.MergePatchType, []byte(patch)), client.DisableReadYourWritesConsistency)
+		settled := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err)
+		if err != nil && !settled { // settled: the pod is gone, or is lower already than the cache says
+			return err
+		}
+		r.submitted.add(key, uid, patch)
 	}
-	if err == nil {
-		state.Pod.ActiveDeadlineSeconds = d.Backstop
-	}
-	return err
+	state.Pod.ActiveDeadlineSeconds = d.Backstop
+	return nil
 }
 
 // finish writes the verdict with the tool's output, and tells of it once it is written.
