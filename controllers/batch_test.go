@@ -79,7 +79,7 @@ var _ = Describe("A batch", func() {
 			b.Call("", "5m", runs(100*time.Millisecond).template())
 		}
 		w.batchEnded(create(w, b.Obj()))
-		Expect(w.kubelet.most).To(BeNumerically("<=", 2))
+		Expect(w.kubelet.mostAlive()).To(BeNumerically("<=", 2))
 	})
 
 	It("B133, B136 goes on after a crash, and never makes a call again that was deleted", func() {

@@ -83,7 +83,7 @@ var _ = Describe("A call ends", func() {
 				p.exited(obj, corev1.ContainerStateTerminated{ExitCode: 143})
 				obj.Status.Reason, obj.Status.Message = "Terminated", "Pod was terminated in response to imminent node shutdown."
 			})
-		}, failed(v1alpha1.ReasonPodLost, unknown, "node shutdown")),
+		}, failed(v1alpha1.ReasonEvicted, unknown, "node shutdown")),
 		Entry("B103 when the tool gives way to the node's shutdown with exit code 0", func(p *pod) {
 			p.start().change(func(obj *corev1.Pod) {
 				disrupted(obj, corev1.PodReasonTerminationByKubelet, "Pod was terminated in response to imminent node shutdown.", p.now())

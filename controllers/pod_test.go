@@ -29,10 +29,8 @@ const (
 type reaction int
 
 const (
-	// obedient tools end at once.
-	obedient reaction = iota
-	// deaf tools run on until they are killed.
-	deaf
+	// Tools that say nothing of it end at once; deaf tools run on until they are killed.
+	deaf reaction = iota + 1
 	// finishes: the tool ends with exit code 0.
 	finishes
 )

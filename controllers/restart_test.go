@@ -65,10 +65,7 @@ var _ = Describe("A call whose operator is killed", func() {
 		c, p := runningCall("30s")
 		o.kill()
 		w.clock.advance(32 * time.Second)
-		p.change(func(obj *corev1.Pod) {
-			p.exited(obj, corev1.ContainerStateTerminated{ExitCode: 137})
-			obj.Status.Phase, obj.Status.Reason = corev1.PodFailed, "DeadlineExceeded"
-		})
+		p.passDeadline()
 		ended := toolStatus(p.get()).State.Terminated.FinishedAt
 		w.clock.advance(time.Hour)
 		w.startOperator()

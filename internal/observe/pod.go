@@ -22,6 +22,10 @@ const (
 	podTerminated       = "Terminated"
 )
 
+// evictionByAPI is the reason of a DisruptionTarget condition that the eviction
+// API sets; Kubernetes exports no constant for it.
+const evictionByAPI = "EvictionByEvictionAPI"
+
 // Pod is what a pod says of an attempt. tool names the tool container; an empty
 // name means the first.
 func Pod(pod *corev1.Pod, tool string) *outcome.Pod {
@@ -66,23 +70,32 @@ func startTime(pod *corev1.Pod) time.Time {
 	return pod.Status.StartTime.Time
 }
 
+// kubeletDisruptions are the reasons of a pod that its kubelet ended, and the
+// reasons of the verdicts that they lead to.
+var kubeletDisruptions = map[string]string{
+	podEvicted:      v1alpha1.ReasonEvicted,
+	podPreempting:   v1alpha1.ReasonPreempted,
+	podNodeShutdown: v1alpha1.ReasonEvicted,
+	podTerminated:   v1alpha1.ReasonEvicted,
+}
+
 // disruption is what ended the pod from outside, or is ending it. The kubelet's
 // deadline is none: it is a clock of the call.
 func disruption(pod *corev1.Pod) *outcome.Disruption {
-	if pod.Status.Reason == podDeadlineExceeded {
-		return nil
-	}
-	if pod.Status.Reason == podEvicted {
-		return &outcome.Disruption{Reason: v1alpha1.ReasonEvicted, Message: pod.Status.Message, At: disruptionTime(pod)}
-	}
-	if c := podCondition(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
-		return &outcome.Disruption{Reason: disruptionReason(c.Reason), Message: c.Message, At: c.LastTransitionTime.Time}
-	}
+	condition := podCondition(pod, corev1.DisruptionTarget)
+	reason, byKubelet := kubeletDisruptions[pod.Status.Reason]
 	switch {
-	case pod.Status.Reason == podPreempting:
-		return &outcome.Disruption{Reason: v1alpha1.ReasonPreempted, Message: pod.Status.Message}
-	case pod.Status.Reason == podNodeShutdown || pod.Status.Reason == podTerminated:
-		return &outcome.Disruption{Reason: v1alpha1.ReasonPodLost, Message: pod.Status.Message}
+	case pod.Status.Reason == podDeadlineExceeded:
+		return nil
+	case byKubelet:
+		return &outcome.Disruption{Reason: reason, Message: pod.Status.Message, At: transition(condition), ByKubelet: true}
+	case condition != nil && condition.Status == corev1.ConditionTrue:
+		return &outcome.Disruption{
+			Reason:    disruptionReason(condition.Reason),
+			Message:   condition.Message,
+			At:        transition(condition),
+			ByKubelet: condition.Reason == corev1.PodReasonTerminationByKubelet,
+		}
 	case pod.DeletionTimestamp != nil:
 		return &outcome.Disruption{Reason: v1alpha1.ReasonPodLost, Message: "its pod was deleted", At: deletionTime(pod)}
 	default:
@@ -95,18 +108,18 @@ func disruptionReason(reason string) string {
 	switch reason {
 	case corev1.PodReasonPreemptionByScheduler:
 		return v1alpha1.ReasonPreempted
-	case "EvictionByEvictionAPI", "TerminationByKubelet":
+	case evictionByAPI, corev1.PodReasonTerminationByKubelet:
 		return v1alpha1.ReasonEvicted
 	default:
 		return v1alpha1.ReasonPodLost
 	}
 }
 
-func disruptionTime(pod *corev1.Pod) time.Time {
-	if c := podCondition(pod, corev1.DisruptionTarget); c != nil {
-		return c.LastTransitionTime.Time
+func transition(condition *corev1.PodCondition) time.Time {
+	if condition == nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	return condition.LastTransitionTime.Time
 }
 
 // deletionTime is when the deletion was asked for: the timestamp in the object

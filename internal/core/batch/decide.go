@@ -86,7 +86,9 @@ func callStatus(s State, i int) v1alpha1.BatchCallStatus {
 		return call
 	}
 	call.ToolCall = child.Name
-	call.Phase = child.Call.Status.Phase
+	if phase := child.Call.Status.Phase; phase != "" {
+		call.Phase = phase
+	}
 	call.EffectDisposition = child.Call.Status.EffectDisposition
 	if err := child.Call.Status.Error; err != nil {
 		call.ErrorKind, call.Reason = err.Kind, err.Reason

@@ -82,13 +82,13 @@ type Decision struct {
 // Decide is the next step of a call.
 func Decide(s State) Decision {
 	switch {
-	case Finished(s.Call) || !s.Call.DeletionTimestamp.IsZero():
+	case over(s.Call):
 		return Decision{Action: Wait}
 	case s.SpecBytes > MaxSpecBytes:
 		return finish(s, Decision{}, tooLarge(s.SpecBytes))
 	case s.Refusal != nil && !s.Submitted:
 		return finish(s, Decision{}, s.Refusal)
-	case !s.Submitted && s.Job == nil && s.Pod == nil:
+	case s.unsubmitted():
 		return Decision{Action: Submit}
 	}
 	d := clocks(s)
@@ -100,6 +100,16 @@ func Decide(s State) Decision {
 		return finish(s, d, verdict)
 	}
 	return goOn(s, d)
+}
+
+// over tells whether nothing is left to decide: the call has its verdict, or is
+// being deleted, and its Job and pod with it.
+func over(call *v1alpha1.ToolCall) bool {
+	return Finished(call) || !call.DeletionTimestamp.IsZero()
+}
+
+func (s State) unsubmitted() bool {
+	return !s.Submitted && s.Job == nil && s.Pod == nil
 }
 
 // Finished tells whether a call has its verdict.

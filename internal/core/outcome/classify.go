@@ -88,14 +88,17 @@ func toolEnded(a Attempt) *Verdict {
 
 // endedFromOutside tells whether the tool's process ended after the kubelet's
 // deadline or a disruption had begun to end it. Within one second, which is all
-// that the kubelet's times tell, an exit code of 0 speaks for the tool.
+// that the kubelet's times tell, an exit code of 0 speaks for the tool. Any
+// other code within a disruption by the kubelet is its doing: it would have
+// left a pod alone whose tool had ended.
 func (p *Pod) endedFromOutside() bool {
 	at := p.disruptedAt()
 	if at.IsZero() {
 		return false
 	}
-	finished := p.Tool.FinishedAt
-	return finished.After(at) || finished.Equal(at) && p.Tool.ExitCode != 0
+	finished, failed := p.Tool.FinishedAt, p.Tool.ExitCode != 0
+	byKubelet := p.Disruption != nil && p.Disruption.ByKubelet
+	return finished.After(at) || failed && (byKubelet || finished.Equal(at))
 }
 
 func (p *Pod) disruptedAt() time.Time {
@@ -228,22 +231,27 @@ func (a Attempt) started() bool {
 	return a.Started || a.Pod != nil && a.Pod.Tool.Started()
 }
 
-// effect is None only where the tool's process can't have run: there is a pod,
-// and it has no node, or its sandbox does not exist, or its tool container is
-// known to wait. A pod that nobody saw the end of may have run.
+// effect is None only where the tool's process can't have run. What nobody saw
+// the end of may have run.
 func (a Attempt) effect() v1alpha1.EffectDisposition {
-	p := a.Pod
-	switch {
-	case a.started() || p != nil && p.Tool.Untold():
-		return v1alpha1.EffectUnknown
-	case p == nil && a.Job != nil && !a.Job.Failed && !a.PodSeen:
-		return v1alpha1.EffectNone // the Job never had a pod
-	case p == nil:
-		return v1alpha1.EffectUnknown
-	case p.Tool.NeverStarted() || p.Node == "" || !p.SandboxReady || p.Initializing != "" || blocked(p.Tool):
+	neverHadPod := a.Pod == nil && !a.PodSeen && a.Job != nil && !a.Job.Failed
+	if !a.started() && (neverHadPod || a.Pod != nil && a.Pod.neverRan()) {
 		return v1alpha1.EffectNone
+	}
+	return v1alpha1.EffectUnknown
+}
+
+// neverRan tells whether a pod shows that its tool's process can't have run: it
+// has no node, or its sandbox does not exist, or its tool container failed to
+// start or is known to wait.
+func (p *Pod) neverRan() bool {
+	switch {
+	case p.Tool.Untold():
+		return false
+	case p.Tool.NeverStarted(), blocked(p.Tool):
+		return true
 	default:
-		return v1alpha1.EffectUnknown
+		return p.Node == "" || !p.SandboxReady || p.Initializing != ""
 	}
 }
 

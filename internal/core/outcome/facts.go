@@ -58,6 +58,8 @@ type Disruption struct {
 	Message string
 	// At is when it began, in whole seconds; zero if that is not known.
 	At time.Time
+	// ByKubelet: At is when the kubelet reported it, after it had begun.
+	ByKubelet bool
 }
 
 // Pod is what the operator knows of an attempt's pod.

@@ -3,6 +3,7 @@ package output
 
 import (
 	"encoding/base64"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,10 +28,28 @@ const terminationMessageLimit = 4096
 
 // FromTerminationMessage is the result of a tool that wrote /dev/termination-log.
 func FromTerminationMessage(message string, maxBytes int) *v1alpha1.CallResult {
+	cut := len(message) >= terminationMessageLimit
+	if cut {
+		message = mend(message)
+	}
 	result := encode([]byte(message), maxBytes)
 	result.Source = v1alpha1.OutputTerminationMessage
-	result.Truncated = result.Truncated || len(message) == terminationMessageLimit
+	result.Truncated = result.Truncated || cut
 	return result
+}
+
+// mend drops what a cut left of the first and the last character.
+func mend(message string) string {
+	for i := 1; i < utf8.UTFMax && message != "" && !utf8.RuneStart(message[0]); i++ {
+		message = message[1:]
+	}
+	for i := 1; i < utf8.UTFMax; i++ {
+		if r, size := utf8.DecodeLastRuneInString(message); r != utf8.RuneError || size != 1 {
+			break
+		}
+		message = message[:len(message)-1]
+	}
+	return message
 }
 
 // FromLog is the result of a tool whose log begins with head. The log must have
@@ -51,13 +70,12 @@ func LogLimit(maxBytes int) int64 {
 	return int64(maxBytes) + 1
 }
 
-// encode keeps the head of data whose encoded form fits maxBytes. Text stays
-// text, unless it would have to be cut and Base64 holds more of it; what is not
-// UTF-8 is Base64.
+// encode keeps the head of data whose encoded form fits maxBytes: as text, unless
+// it is not UTF-8, or its escapes in JSON would cost more than Base64 is worth.
 func encode(data []byte, maxBytes int) *v1alpha1.CallResult {
 	raw := data[:min(len(data), maxBytes/4*3)]
 	text, isText := textPrefix(data, maxBytes)
-	if isText && (len(text) == len(data) || len(text) >= len(raw)) {
+	if isText && (len(text) == len(data) || len(text) >= len(raw)) && !costly(text) {
 		return &v1alpha1.CallResult{
 			Output:    string(text),
 			Encoding:  v1alpha1.EncodingUTF8,
@@ -71,6 +89,22 @@ func encode(data []byte, maxBytes int) *v1alpha1.CallResult {
 		Bytes:     int64(len(raw)),
 		Truncated: len(raw) < len(data),
 	}
+}
+
+// costly tells whether the escapes of text in JSON more than double it: then it
+// is made of control characters, not for people to read, and Base64, at four
+// thirds, costs far less. What only HTML needs escaped does not count: a page is
+// to be read as a page.
+func costly(text []byte) bool {
+	cost := 0
+	for _, r := range string(text) {
+		if strings.ContainsRune(escapedForHTML, r) {
+			cost++
+			continue
+		}
+		cost += jsonCost(r, utf8.RuneLen(r))
+	}
+	return cost > 2*len(text)
 }
 
 // textPrefix is the longest prefix of data whose JSON form fits maxBytes, cut at
@@ -92,15 +126,20 @@ func textPrefix(data []byte, maxBytes int) (prefix []byte, ok bool) {
 	return data, true
 }
 
+// Characters that are escaped in JSON: with one letter, and for HTML's sake.
+const (
+	escapedShort   = "\"\\\n\r\t\b\f"
+	escapedForHTML = "<>&"
+)
+
 // jsonCost is how many bytes a character takes in the JSON that the API server
 // stores, which also escapes what HTML would trip over.
 func jsonCost(r rune, size int) int {
-	const escaped = len(`\u0000`)
 	switch {
-	case r == '"' || r == '\\' || r == '\n' || r == '\r' || r == '\t' || r == '\b' || r == '\f':
+	case strings.ContainsRune(escapedShort, r):
 		return len(`\n`)
-	case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029':
-		return escaped
+	case r < ' ' || r == '\u2028' || r == '\u2029' || strings.ContainsRune(escapedForHTML, r):
+		return len(`\u0000`)
 	default:
 		return size
 	}
