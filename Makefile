@@ -107,6 +107,7 @@ test: ## Run all tests: unit, on an API server, and end to end on real pods
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing else
 	@go test $(TEST_ARGS) ./...
+	@go -C hack/localcluster test $(TEST_ARGS) ./...
 
 .PHONY: test-api
 test-api: $(LOCALCLUSTER) ## Run the tests on an API server, which is built if it isn't there
