@@ -9,6 +9,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/toolcall-dev/toolcall-operator/api/v1alpha1"
@@ -160,5 +162,22 @@ var _ = Describe("A batch", func() {
 		Expect(b.Status.Phase).To(Equal(v1alpha1.ToolBatchFailed))
 		Expect(b.Status.Calls).To(BeEmpty())
 		Eventually(func() []string { return w.reasons(b) }).Should(ConsistOf("SpecTooLarge"))
+	})
+})
+
+var _ = Describe("A namespace that is going away", func() {
+	It("B166 is left alone: no call of a batch is created, and no error repeated", func() {
+		w := newWorld()
+		b := create(w, w.batch("batch").
+			Call("", "5m", runs(0).template()).
+			Call("", "5m", runs(0).template()).Obj())
+		Expect(w.Delete(w.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}})).To(Succeed())
+		o := w.startOperator()
+		tries := func() int { return o.wire.counts()["create toolcalls"] }
+		Eventually(tries).Should(BeNumerically(">", 0))
+		// The batch's own status, written before, is the only thing that wakes the
+		// operator again.
+		Consistently(tries, "2s").Should(BeNumerically("<=", 2))
+		Expect(latest(w, b).Status.Calls[0].Phase).To(Equal(v1alpha1.ToolCallPending))
 	})
 })

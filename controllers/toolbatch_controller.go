@@ -68,7 +68,7 @@ func (r *ToolBatchReconciler) step(ctx context.Context, state *batch.State) (mor
 	}
 	d := batch.Decide(*state)
 	if err := r.write(ctx, state, d); err != nil || len(d.Create) == 0 {
-		return false, goneIfNotFound(err)
+		return false, orGone(err)
 	}
 	return r.create(ctx, state, d.Create)
 }
@@ -202,7 +202,7 @@ func (r *ToolBatchReconciler) create(ctx context.Context, state *batch.State, in
 			continue
 		}
 		if err != nil {
-			return refused, fmt.Errorf("create ToolCall %s: %w", c.Name, err)
+			return refused, fmt.Errorf("create ToolCall %s: %w", c.Name, orGone(err))
 		}
 		r.created.add(client.ObjectKeyFromObject(b), b.UID, c.Name)
 		child.Call, child.Created = c, true

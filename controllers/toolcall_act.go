@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -38,10 +39,11 @@ func (r *ToolCallReconciler) act(ctx context.Context, state *call.State, d call.
 
 // confirm reads Job and pod past the cache.
 func (r *ToolCallReconciler) confirm(ctx context.Context, state *call.State) error {
+	cached := state.Pod
 	if err := r.observe(ctx, live(r.Live), state); err != nil {
 		return err
 	}
-	state.Live = true
+	state.Pod, state.Live = call.LastSeen(cached, state.Pod), true
 	return nil
 }
 
@@ -57,8 +59,8 @@ func (r *ToolCallReconciler) submit(ctx context.Context, state *call.State) erro
 	switch err := r.Client.Create(ctx, job); {
 	case apierrors.IsAlreadyExists(err):
 		return r.takeUp(ctx, state, job)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return err
+	case errors.Is(orGone(err), errGone): // a Job has nothing else to miss than its namespace
+		return errGone
 	case apierrors.IsInvalid(err):
 		state.Refusal = call.Refused(v1alpha1.ReasonInvalidTemplate, err.Error())
 		return nil
@@ -66,7 +68,7 @@ func (r *ToolCallReconciler) submit(ctx context.Context, state *call.State) erro
 		state.Refusal = call.Refused(v1alpha1.ReasonAdmissionRejected, err.Error())
 		return nil
 	case err != nil:
-		return goneIfNotFound(err) // a Job has nothing else to miss than its namespace
+		return err
 	}
 	r.submitted.add(client.ObjectKeyFromObject(c), c.UID, job.Name)
 	record(r.Events, c, status.Submitted(job.Name))
@@ -134,7 +136,7 @@ func (r *ToolCallReconciler) write(ctx context.Context, state *call.State, d cal
 	after := state.Call.DeepCopy()
 	status.ToolCall(after, *state, d, result)
 	if err := patchStatus(ctx, r.Client, state.Call, after); err != nil {
-		return goneIfNotFound(err)
+		return orGone(err)
 	}
 	state.Call = after
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
@@ -20,12 +21,14 @@ import (
 // that waits in a queue.
 const deadlinePriority = 100
 
-// errGone says that the object at hand was deleted, so that nothing is left to do.
+// errGone says that the object at hand was deleted, or is about to be with its
+// namespace, so that nothing is left to do.
 var errGone = errors.New("the object is gone")
 
-// goneIfNotFound makes a "not found" of the object at hand errGone.
-func goneIfNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
+// orGone makes errGone of what the API server answers when the object at hand,
+// or its namespace, is gone or going.
+func orGone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return errGone
 	}
 	return err
@@ -35,7 +38,7 @@ func goneIfNotFound(err error) error {
 // the object was deleted, even if another has its name now.
 func readAgain(ctx context.Context, reader client.Reader, old, fresh client.Object) error {
 	if err := reader.Get(ctx, client.ObjectKeyFromObject(old), fresh); err != nil {
-		return goneIfNotFound(err)
+		return orGone(err)
 	}
 	if fresh.GetUID() != old.GetUID() {
 		return errGone

@@ -47,9 +47,8 @@ var _ = Describe("The deployed operator", func() {
 	)
 
 	It("answers its probes", func(ctx SpecContext) {
-		address := forward(ctx, "probes")
 		for _, path := range []string{"/healthz", "/readyz"} {
-			code, body := get(ctx, "http://"+address+path, "")
+			code, body := get(ctx, "http", "probes", path, "")
 			Expect(code).To(Equal(http.StatusOK), path)
 			Expect(body).To(Equal("ok"))
 		}
@@ -58,13 +57,12 @@ var _ = Describe("The deployed operator", func() {
 	It("shows its metrics only to who may read them", func(ctx SpecContext) {
 		s := newSpace(ctx)
 		s.finished(ctx, s.run(ctx, call(command("true"))))
-		url := "https://" + forward(ctx, "metrics") + "/metrics"
-
-		code, _ := get(ctx, url, "")
-		Expect(code).To(Equal(http.StatusUnauthorized), "nobody")
-		stranger := s.account(ctx, "stranger")
-		code, _ = get(ctx, url, stranger)
-		Expect(code).To(Equal(http.StatusForbidden), "who has no right to")
+		answer := func(token string) int {
+			code, _ := get(ctx, "https", "metrics", "/metrics", token)
+			return code
+		}
+		Expect(answer("")).To(Equal(http.StatusUnauthorized), "nobody")
+		Expect(answer(s.account(ctx, "stranger"))).To(Equal(http.StatusForbidden), "who has no right to")
 		Expect(s.metrics(ctx)).To(ContainSubstring(`toolcall_verdicts_total{kind="",reason="Succeeded"}`))
 	})
 
@@ -143,10 +141,9 @@ func (s *space) metrics(ctx context.Context) string {
 	GinkgoHelper()
 	token := s.account(ctx, "scraper")
 	s.allowMetrics(ctx, "scraper")
-	url := "https://" + forward(ctx, "metrics") + "/metrics"
 	var body string
 	Eventually(ctx, func(ctx context.Context) (code int) {
-		code, body = get(ctx, url, token)
+		code, body = get(ctx, "https", "metrics", "/metrics", token)
 		return code
 	}).Should(Equal(http.StatusOK))
 	return body
@@ -166,10 +163,12 @@ func forward(ctx context.Context, port string) string {
 	return address
 }
 
-// get reads a URL, with a bearer token if there is one.
-func get(ctx context.Context, url, token string) (code int, body string) {
+// get asks a port of the operator, with a bearer token if there is one. Every
+// request has a forwarded port of its own: kubectl gives one up when the other
+// side closes a connection.
+func get(ctx context.Context, scheme, port, path, token string) (code int, body string) {
 	GinkgoHelper()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+forward(ctx, port)+path, nil)
 	Expect(err).NotTo(HaveOccurred())
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)

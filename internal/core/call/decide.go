@@ -102,6 +102,16 @@ func Decide(s State) Decision {
 	return goOn(s, d)
 }
 
+// LastSeen is what is known of a pod that was read live after the cache showed
+// it. Of one that has gone in between, the cache may have shown what ended it,
+// and nobody will ever know more.
+func LastSeen(cached, live *outcome.Pod) *outcome.Pod {
+	if live == nil && cached != nil && cached.Disruption != nil {
+		return cached
+	}
+	return live
+}
+
 // over tells whether nothing is left to decide: the call has its verdict, or is
 // being deleted, and its Job and pod with it.
 func over(call *v1alpha1.ToolCall) bool {

@@ -204,3 +204,21 @@ func TestACallExpiresAfterItsTimeToLive(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatEndedAPodIsKnownAfterItHasGone(t *testing.T) {
+	evicted := &outcome.Pod{UID: "uid", Disruption: &outcome.Disruption{Reason: v1alpha1.ReasonEvicted}}
+	plain, live := &outcome.Pod{UID: "uid"}, &outcome.Pod{UID: "uid", Node: "node"}
+	for name, tc := range map[string]struct{ cached, live, want *outcome.Pod }{
+		"C102 evicted, and gone":      {cached: evicted, want: evicted},
+		"evicted, and still there":    {cached: evicted, live: live, want: live},
+		"gone, nobody said why":       {cached: plain},
+		"never seen":                  {},
+		"there, and not in the cache": {live: live, want: live},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := call.LastSeen(tc.cached, tc.live); got != tc.want {
+				t.Errorf("LastSeen = %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
