@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -179,5 +180,29 @@ var _ = Describe("A namespace that is going away", func() {
 		// operator again.
 		Consistently(tries, "2s").Should(BeNumerically("<=", 2))
 		Expect(latest(w, b).Status.Calls[0].Phase).To(Equal(v1alpha1.ToolCallPending))
+	})
+})
+
+var _ = Describe("A batch whose calls the API refuses", func() {
+	It("B034 ends, with a typed result for each of them", func() {
+		w := newWorld()
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"}}
+		quota.Spec.Hard = corev1.ResourceList{"count/toolcalls.toolcall.dev": resource.MustParse("0")}
+		create(w, quota)
+		// What the quota controller would do.
+		quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
+		Expect(w.Status().Update(w.ctx, quota)).To(Succeed())
+		Eventually(func() error {
+			return w.Create(w.ctx, w.call("probe").Obj(), client.DryRunAll)
+		}).Should(MatchError(ContainSubstring("exceeded quota")))
+		w.startOperator()
+		b := w.batchEnded(create(w, w.batch("batch").
+			Call("", "5m", runs(0).template()).
+			Call("", "5m", runs(0).template()).Obj()))
+		for _, c := range b.Status.Calls {
+			Expect(c.Phase).To(Equal(v1alpha1.ToolCallFailed))
+			Expect(c.Reason).To(Equal(v1alpha1.ReasonAdmissionRejected))
+			Expect(c.EffectDisposition).To(Equal(none))
+		}
 	})
 })

@@ -111,6 +111,7 @@ var _ = Describe("A verdict", func() {
 
 	It("C2, B064 stands when the tool succeeds late", func() {
 		c := create(w, w.call("call").Timeout("10s").Obj())
+		w.kubelet.unreachable.Store(true) // so that the pod is still there to succeed
 		p := w.podOf(c)
 		p.start()
 		w.inPhase(c, v1alpha1.ToolCallRunning)

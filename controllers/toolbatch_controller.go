@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/toolcall-dev/toolcall-operator/api/v1alpha1"
 	"github.com/toolcall-dev/toolcall-operator/internal/core/batch"
@@ -197,8 +198,14 @@ func (r *ToolBatchReconciler) create(ctx context.Context, state *batch.State, in
 			if err := r.find(ctx, b, child); err != nil {
 				return refused, err
 			}
-			child.Conflict = child.Call == nil
-			refused = refused || child.Conflict
+			if child.Call == nil {
+				child.Refused, refused = v1alpha1.ReasonNameConflict, true
+			}
+			continue
+		}
+		if reason := refusal(err); reason != "" {
+			log.FromContext(ctx).Info("Refused a call of the batch", "toolCall", c.Name, "reason", reason, "error", err.Error())
+			child.Refused, refused = reason, true
 			continue
 		}
 		if err != nil {

@@ -61,11 +61,8 @@ func (r *ToolCallReconciler) submit(ctx context.Context, state *call.State) erro
 		return r.takeUp(ctx, state, job)
 	case errors.Is(orGone(err), errGone): // a Job has nothing else to miss than its namespace
 		return errGone
-	case apierrors.IsInvalid(err):
-		state.Refusal = call.Refused(v1alpha1.ReasonInvalidTemplate, err.Error())
-		return nil
-	case apierrors.IsForbidden(err):
-		state.Refusal = call.Refused(v1alpha1.ReasonAdmissionRejected, err.Error())
+	case refusal(err) != "":
+		state.Refusal = call.Refused(refusal(err), err.Error())
 		return nil
 	case err != nil:
 		return err

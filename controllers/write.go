@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/toolcall-dev/toolcall-operator/api/v1alpha1"
 	"github.com/toolcall-dev/toolcall-operator/internal/core/deadline"
 	"github.com/toolcall-dev/toolcall-operator/internal/status"
 )
@@ -32,6 +33,21 @@ func orGone(err error) error {
 		return errGone
 	}
 	return err
+}
+
+// refusal is the reason of a verdict where the API server will not have an
+// object, whenever it is asked; empty for any other error, and for none.
+func refusal(err error) string {
+	switch {
+	case errors.Is(orGone(err), errGone):
+		return ""
+	case apierrors.IsInvalid(err):
+		return v1alpha1.ReasonInvalidTemplate
+	case apierrors.IsForbidden(err):
+		return v1alpha1.ReasonAdmissionRejected
+	default:
+		return ""
+	}
 }
 
 // readAgain reads the newest version of an object into fresh. It is errGone if

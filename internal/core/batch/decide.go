@@ -16,8 +16,8 @@ type Child struct {
 	Call *v1alpha1.ToolCall
 	// Created: it was created, whether or not it is still there.
 	Created bool
-	// Conflict: an object of another owner has its name.
-	Conflict bool
+	// Refused is the reason why the API will not have it; empty if it did not refuse.
+	Refused string
 }
 
 // State is everything that the next step of a batch depends on.
@@ -77,8 +77,8 @@ func callStatus(s State, i int) v1alpha1.BatchCallStatus {
 	switch {
 	case Terminal(recorded.Phase):
 		return recorded
-	case child.Conflict:
-		return failed(call, v1alpha1.ReasonNameConflict, v1alpha1.EffectNone)
+	case child.Refused != "":
+		return failed(call, child.Refused, v1alpha1.EffectNone)
 	case child.lost():
 		call.ToolCall = child.Name
 		return failed(call, v1alpha1.ReasonCallDeleted, v1alpha1.EffectUnknown)

@@ -129,7 +129,7 @@ func TestCallsSayHowTheyEnded(t *testing.T) {
 	w.set(2, timedOut)
 	w.set(3, running)
 	w.remove(4)
-	w.Children[5] = batch.Child{Name: "turn-5", Conflict: true}
+	w.Children[5] = batch.Child{Name: "turn-5", Refused: v1alpha1.ReasonNameConflict}
 	want := []v1alpha1.BatchCallStatus{
 		{Name: "0", ToolCall: "turn-0", Phase: succeeded},
 		{Name: "1", ToolCall: "turn-1", Phase: failed, ErrorKind: "Error", Reason: "ExitCode"},
@@ -164,7 +164,7 @@ func TestARecordedResultStays(t *testing.T) {
 		"it runs again":              func(w *world) { w.set(0, running) },
 		"its ToolCall expired":       func(w *world) { w.remove(0) },
 		"nobody knows of it":         func(w *world) { w.Children[0] = batch.Child{Name: "turn-0"} },
-		"another owner has its name": func(w *world) { w.Children[0] = batch.Child{Name: "turn-0", Conflict: true} },
+		"another owner has its name": func(w *world) { w.Children[0] = batch.Child{Name: "turn-0", Refused: v1alpha1.ReasonNameConflict} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := sequential(3)

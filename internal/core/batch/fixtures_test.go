@@ -76,7 +76,7 @@ func (w *world) set(i int, phase v1alpha1.ToolCallPhase) *v1alpha1.ToolCall {
 // remove makes a call's ToolCall vanish.
 func (w *world) remove(i int) { w.Children[i].Call = nil }
 
-func (w *world) refuse(i int) { w.Children[i].Conflict = true }
+func (w *world) refuse(i int) { w.Children[i].Refused = v1alpha1.ReasonNameConflict }
 
 // beingDeleted makes a call's ToolCall wait for its finalizers.
 func (w *world) beingDeleted(i int, phase v1alpha1.ToolCallPhase) {

@@ -76,7 +76,7 @@ func (w *world) happens(r *rand.Rand) {
 	switch {
 	case child.Call == nil:
 		if !child.Created && w.Batch.Status.Admitted != nil && int(*w.Batch.Status.Admitted) >= i && r.IntN(20) == 0 {
-			child.Conflict = true
+			child.Refused = v1alpha1.ReasonNameConflict
 		}
 	case r.IntN(20) == 0:
 		w.remove(i)
