@@ -69,7 +69,7 @@ func (r *ReleaseReconciler) keepOutput(ctx context.Context, c *v1alpha1.ToolCall
 	after := c.DeepCopy()
 	after.Status.Result = output.Unavailable()
 	for i := range pods {
-		if string(pods[i].UID) == recordedPod(c) {
+		if string(pods[i].UID) == call.RecordedPod(c) {
 			after.Status.Result = readOutput(ctx, r.Logs, c.Namespace, observe.Pod(&pods[i], ""), output.EvidenceTimeout)
 		}
 	}

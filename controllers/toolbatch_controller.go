@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -98,23 +97,14 @@ func (r *ToolBatchReconciler) gather(ctx context.Context, req ctrl.Request) (*ba
 		return nil, nil
 	}
 	state := &batch.State{Batch: b}
-	if err := sizeBatch(state); err != nil {
-		return nil, err
+	if b.Status.StartTime == nil { // it is measured once: it is immutable
+		size, err := jsonSize(b.Spec)
+		if err != nil {
+			return nil, err
+		}
+		state.SpecBytes = size
 	}
 	return state, r.gatherCalls(ctx, state)
-}
-
-// sizeBatch measures the spec before the batch starts: it is immutable.
-func sizeBatch(state *batch.State) error {
-	if state.Batch.Status.StartTime != nil {
-		return nil
-	}
-	spec, err := json.Marshal(state.Batch.Spec)
-	if err != nil {
-		return fmt.Errorf("spec: %w", err)
-	}
-	state.SpecBytes = len(spec)
-	return nil
 }
 
 // gatherCalls lines the ToolCalls of the batch up with its spec.
@@ -147,9 +137,9 @@ func (r *ToolBatchReconciler) confirmMissing(ctx context.Context, state *batch.S
 	b := state.Batch
 	for i := range state.Children {
 		child := &state.Children[i]
-		recorded := i < len(b.Status.Calls) && b.Status.Calls[i].ToolCall != ""
-		child.Created = recorded || r.created.has(client.ObjectKeyFromObject(b), b.UID, child.Name)
-		if child.Call != nil || !child.Created || recorded && batch.Terminal(b.Status.Calls[i].Phase) {
+		recorded := batch.Recorded(b, i)
+		child.Created = recorded.ToolCall != "" || r.created.has(client.ObjectKeyFromObject(b), b.UID, child.Name)
+		if child.Call != nil || !child.Created || batch.Terminal(recorded.Phase) {
 			continue
 		}
 		if err := r.find(ctx, b, child); err != nil {

@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -56,16 +55,16 @@ func (r *ToolCallReconciler) submit(ctx context.Context, state *call.State) erro
 	if err != nil {
 		return err
 	}
-	switch err := r.Client.Create(ctx, job); {
-	case apierrors.IsAlreadyExists(err):
+	err = r.Client.Create(ctx, job)
+	if apierrors.IsAlreadyExists(err) {
 		return r.takeUp(ctx, state, job)
-	case errors.Is(orGone(err), errGone): // a Job has nothing else to miss than its namespace
-		return errGone
-	case refusal(err) != "":
-		state.Refusal = call.Refused(refusal(err), err.Error())
+	}
+	if reason := refusal(err); reason != "" {
+		state.Refusal = call.Refused(reason, err.Error())
 		return nil
-	case err != nil:
-		return err
+	}
+	if err != nil {
+		return orGone(err) // a Job has nothing else to miss than its namespace
 	}
 	r.submitted.add(client.ObjectKeyFromObject(c), c.UID, job.Name)
 	record(r.Events, c, status.Submitted(job.Name))

@@ -37,20 +37,23 @@ func (r *ToolCallReconciler) gather(ctx context.Context, key types.NamespacedNam
 	if err := r.observe(ctx, cached(r.Client), state); err != nil {
 		return nil, err
 	}
-	return state, sizeSpec(state)
+	if !state.Submitted { // the spec is measured once: it is immutable
+		size, err := jsonSize(c.Spec)
+		if err != nil {
+			return nil, err
+		}
+		state.SpecBytes = size
+	}
+	return state, nil
 }
 
-// sizeSpec measures the spec, once: it is immutable.
-func sizeSpec(state *call.State) error {
-	if state.Submitted {
-		return nil
-	}
-	spec, err := json.Marshal(state.Call.Spec)
+// jsonSize is the length of a spec as JSON.
+func jsonSize(spec any) (int, error) {
+	data, err := json.Marshal(spec)
 	if err != nil {
-		return fmt.Errorf("spec: %w", err)
+		return 0, fmt.Errorf("spec: %w", err)
 	}
-	state.SpecBytes = len(spec)
-	return nil
+	return len(data), nil
 }
 
 // reload reads the call past the cache after a conflict: whoever won may have

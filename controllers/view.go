@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/toolcall-dev/toolcall-operator/api/v1alpha1"
+	"github.com/toolcall-dev/toolcall-operator/internal/core/call"
 	"github.com/toolcall-dev/toolcall-operator/internal/render"
 )
 
@@ -56,7 +57,7 @@ func (v view) pod(ctx context.Context, c *v1alpha1.ToolCall, job *batchv1.Job) (
 	var first *corev1.Pod
 	for i := range pods {
 		pod := &pods[i]
-		if uid := recordedPod(c); uid != "" {
+		if uid := call.RecordedPod(c); uid != "" {
 			if string(pod.UID) == uid {
 				return pod, nil
 			}
@@ -75,12 +76,4 @@ func (v view) pods(ctx context.Context, c *v1alpha1.ToolCall) ([]corev1.Pod, err
 	list := &corev1.PodList{}
 	err := v.reader.List(ctx, list, client.InNamespace(c.Namespace), v.podsOf(c.UID), client.DisableReadYourWritesConsistency)
 	return list.Items, err
-}
-
-// recordedPod is the UID of the attempt's pod in the status, empty before one was seen.
-func recordedPod(c *v1alpha1.ToolCall) string {
-	if n := len(c.Status.Attempts); n > 0 {
-		return c.Status.Attempts[n-1].PodUID
-	}
-	return ""
 }

@@ -26,10 +26,15 @@ const deadlinePriority = 100
 // namespace, so that nothing is left to do.
 var errGone = errors.New("the object is gone")
 
-// orGone makes errGone of what the API server answers when the object at hand,
-// or its namespace, is gone or going.
+// isGone tells what the API server answers when the object at hand, or its
+// namespace, is gone or going.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// orGone makes such an answer errGone.
 func orGone(err error) error {
-	if apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+	if isGone(err) {
 		return errGone
 	}
 	return err
@@ -39,7 +44,7 @@ func orGone(err error) error {
 // object, whenever it is asked; empty for any other error, and for none.
 func refusal(err error) string {
 	switch {
-	case errors.Is(orGone(err), errGone):
+	case isGone(err):
 		return ""
 	case apierrors.IsInvalid(err):
 		return v1alpha1.ReasonInvalidTemplate

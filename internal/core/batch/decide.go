@@ -72,7 +72,7 @@ func Decide(s State) Decision {
 // callStatus is the state of one call. A result that was recorded stays: what
 // becomes of its ToolCall afterwards changes nothing.
 func callStatus(s State, i int) v1alpha1.BatchCallStatus {
-	recorded, child := recordedCall(s.Batch, i), s.Children[i]
+	recorded, child := Recorded(s.Batch, i), s.Children[i]
 	call := v1alpha1.BatchCallStatus{Name: s.CallNames[i], Phase: v1alpha1.ToolCallPending}
 	switch {
 	case Terminal(recorded.Phase):
@@ -119,7 +119,8 @@ func Terminal(phase v1alpha1.ToolCallPhase) bool {
 	}
 }
 
-func recordedCall(b *v1alpha1.ToolBatch, i int) v1alpha1.BatchCallStatus {
+// Recorded is the state of a call in the status, zero before it was written.
+func Recorded(b *v1alpha1.ToolBatch, i int) v1alpha1.BatchCallStatus {
 	if i < len(b.Status.Calls) {
 		return b.Status.Calls[i]
 	}

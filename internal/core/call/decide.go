@@ -161,7 +161,7 @@ func (s State) attempt(d Decision) outcome.Attempt {
 	return outcome.Attempt{
 		Job:        s.Job,
 		Pod:        s.Pod,
-		PodSeen:    podRecorded(s.Call),
+		PodSeen:    RecordedPod(s.Call) != "",
 		Started:    s.recordedStart(),
 		DeadlineAt: d.DeadlineAt,
 		StartBy:    s.Plan.StartBy(),
@@ -169,9 +169,13 @@ func (s State) attempt(d Decision) outcome.Attempt {
 	}
 }
 
-func podRecorded(call *v1alpha1.ToolCall) bool {
-	n := len(call.Status.Attempts)
-	return n > 0 && call.Status.Attempts[n-1].PodUID != ""
+// RecordedPod is the UID of the attempt's pod in the status, empty before one
+// was seen.
+func RecordedPod(call *v1alpha1.ToolCall) string {
+	if n := len(call.Status.Attempts); n > 0 {
+		return call.Status.Attempts[n-1].PodUID
+	}
+	return ""
 }
 
 // goOn is the next step of an attempt that has not ended.
@@ -238,15 +242,10 @@ func ran(s State, d Decision) time.Duration {
 }
 
 func tooLarge(size int) *outcome.Verdict {
-	return &outcome.Verdict{
-		Kind:   v1alpha1.KindError,
-		Reason: v1alpha1.ReasonSpecTooLarge,
-		Effect: v1alpha1.EffectNone,
-		Detail: fmt.Sprintf("spec is %d bytes as JSON, at most %d are allowed", size, MaxSpecBytes),
-	}
+	return Refused(v1alpha1.ReasonSpecTooLarge, fmt.Sprintf("spec is %d bytes as JSON, at most %d are allowed", size, MaxSpecBytes))
 }
 
-// Refused is the verdict of a call whose Job the API refused for good.
+// Refused is the verdict of a call that was refused for good before it ran.
 func Refused(reason, detail string) *outcome.Verdict {
 	return &outcome.Verdict{
 		Kind:   v1alpha1.KindError,

@@ -11,12 +11,18 @@ const kubeletResolution = time.Second
 // start time can mean. So neither a slow watch nor a restart of the operator
 // gives a tool more time than its limit and one second.
 func StartedAt(seen, kubelet time.Time) time.Time {
-	return earlier(seen, kubelet.Add(kubeletResolution))
+	return observed(seen, kubelet)
 }
 
 // EndedAt is when a tool ended whose kubelet reports finishedAt and whose end
 // the operator saw at seen.
 func EndedAt(seen, kubelet time.Time) time.Time {
+	return observed(seen, kubelet)
+}
+
+// observed is the latest moment that something can have happened at which the
+// operator saw at seen, and which the kubelet reports.
+func observed(seen, kubelet time.Time) time.Time {
 	return earlier(seen, kubelet.Add(kubeletResolution))
 }
 
